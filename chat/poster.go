@@ -11,8 +11,8 @@ import (
 // parts, numbered from 0, and the same post always falls into the same parts. Keeping parts apart lets delivery go on
 // after a crash without saying anything twice. Every Poster passes chattest.RunPoster.
 type Poster interface {
-	// Send posts one part and returns the platform's id of it, and whether it was the last. The error tells what to do
-	// next: [Retry] try again later, [Unknown] look before trying again, anything else give up.
+	// Send posts one part and returns the platform's id of it, and whether it was the last; asked for a part past the
+	// last one it sends nothing, returns no id and says that it was the last. The error tells what to do next: [Retry] try again later, [Unknown] look before trying again, anything else give up.
 	Send(ctx context.Context, p Post, part int) (id string, last bool, err error)
 	// Find looks on the platform for a part whose fate is unknown.
 	Find(ctx context.Context, p Post, part int) (id string, found bool, err error)

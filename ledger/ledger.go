@@ -33,8 +33,9 @@ type Ledger interface {
 	Receive(ctx context.Context, m chat.Message, decide func(Situation) Decision) (Receipt, error)
 
 	// Claim takes a run for a worker until ttl from now: one that waits, or one whose lease has run out. It raises the
-	// fence, counts the attempt, drains the inbox for the step to come and returns all that is needed to go on.
-	// ErrTaken if it cannot be had.
+	// fence, counts the attempt, drains the inbox for the step to come and returns all that is needed to go on. The
+	// question itself is the first thing that step 1 hears. While results of calls are missing nothing is drained:
+	// what waits is heard once they are in. ErrTaken if the run cannot be had.
 	Claim(ctx context.Context, run, worker string, ttl time.Duration) (Held, error)
 	// Extend keeps a lease for another ttl. ErrFenced when it is lost, ErrStopped when somebody has stopped the run
 	// (the lease is kept all the same).
@@ -45,21 +46,24 @@ type Ledger interface {
 	// Reply records what the model said at a step, the calls that it asked for as not yet run, and what it took.
 	Reply(ctx context.Context, l Lease, step int, r model.Reply, spent evidence.Usage) error
 	// Results records what came of a step's calls and drains the inbox: what it returns is heard at the next step.
+	// With no calls done it only drains.
 	Results(ctx context.Context, l Lease, step int, done []Call, spent evidence.Usage) ([]Said, error)
 	// Finish ends a run and puts its posts into the outbox, in one transaction; unless something unheard is in the
 	// inbox and the ending does not say that it does not matter: then nothing is written, and the error is ErrUnread.
-	Finish(ctx context.Context, l Lease, e Ending) error
+	// Nor does a run that a person has stopped end in any way but stopped or failed: the error is ErrStopped.
+	// It says whether something was unheard, so that the linked run has been started.
+	Finish(ctx context.Context, l Lease, e Ending) (next bool, err error)
 	// Stop marks a run as to be stopped. It says whether there was anything to stop; a run that still waits ends here,
-	// and the posts go to the outbox. Messages waiting for the run are cancelled with it.
+	// and only then do the posts go to the outbox. Messages waiting for the run are cancelled with it.
 	Stop(ctx context.Context, run string, by chat.Person, posts []chat.Post) (Stopping, error)
 
-	// Due lists runs that wait for a worker, or whose worker has not been heard of, and have been due for at least age.
+	// Due lists runs that have waited for a worker for at least age, and those whose worker has let its lease run out.
 	Due(ctx context.Context, age time.Duration, limit int) ([]string, error)
-	// Outbox lists posts that are not yet delivered and were last handed on before age ago, oldest first.
+	// Outbox lists posts that are not yet delivered and were never handed on, or last before age ago, oldest first.
 	Outbox(ctx context.Context, age time.Duration, limit int) ([]chat.Post, error)
 	// HandedOn notes that posts are on their way to their platform.
 	HandedOn(ctx context.Context, posts []string) error
-	// Delivered notes what became of a post.
+	// Delivered notes what became of a post. Saying it again changes nothing; that it arrived outweighs an error.
 	Delivered(ctx context.Context, d Delivery) error
 
 	// Run is one run whole.
@@ -73,19 +77,19 @@ type Ledger interface {
 
 // A Situation is what is so in a conversation when a message comes.
 type Situation struct {
-	Known  bool // the bot has spoken or was spoken to here before
+	Own    bool // the thread began with a message to the bot, so that what is said in it is said to the bot
 	Active *Run // the run under way, without its evidence
 	Last   *Run // the newest run that is over, likewise
 }
 
 // A Decision is what a message means.
 type Decision struct {
-	Kind   DecisionKind
-	Run    string      // the run to start (a new id), steer or stop
-	Parent string      // the run that this one continues
-	Budget string      // of a run that starts
-	Posts  []chat.Post // to go out with the decision: a refusal, a word about a stop
-	Why    string      // for the record
+	Kind   DecisionKind `json:"kind"`
+	Run    string       `json:"run,omitempty"`    // the run to start (a new id), steer or stop
+	Parent string       `json:"parent,omitempty"` // the run that this one continues
+	Budget string       `json:"budget,omitempty"` // of a run that starts
+	Posts  []chat.Post  `json:"posts,omitempty"`  // to go out with the decision: a refusal, a word about a stop
+	Why    string       `json:"why,omitempty"`    // for the record
 }
 
 // A DecisionKind is what a message does.
@@ -102,9 +106,9 @@ const (
 
 // A Receipt says what was done with a message.
 type Receipt struct {
-	Duplicate bool
-	Decision  Decision
-	Stopping  Stopping // of a Halt
+	Duplicate bool     `json:"-"`
+	Decision  Decision `json:"decision"`
+	Stopping  Stopping `json:"stopping,omitempty"` // of a Halt
 }
 
 // Stopping says what a stop met.
@@ -170,8 +174,12 @@ type Run struct {
 	Ended        time.Time // zero before
 	Delivered    bool      // its last post has arrived
 	Usage        evidence.Usage
-	Steerers     []chat.Person   // who, besides the asker, was heard
-	Record       evidence.Record // whole only from [Ledger.Run]
+	Steerers     []chat.Person // who, besides the asker, was heard
+
+	StopRequested bool        // somebody has stopped it: what is left to do is the stopped ending
+	StoppedBy     chat.Person // who that was
+
+	Record evidence.Record // whole only from [Ledger.Run]
 }
 
 // An Ending is how a run ends.

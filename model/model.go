@@ -70,11 +70,13 @@ type Tool struct {
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
 }
 
-// A Part is a piece of a reply. One of the fields is set.
+// A Part is a piece of a reply. One of the fields is set, or none: then it only says that the model is still at work.
 type Part struct {
 	Text  string
 	Call  *Call
 	Usage *Usage // of the whole reply so far: a later one replaces it
+	Reset bool   // the reply starts again: what came before is void, except for what it took
+	Model string // who writes from here on, if not the model that was asked
 }
 
 // Usage is what a reply took.
@@ -94,8 +96,8 @@ type Reply struct {
 // Turn is the reply as an entry of the conversation.
 func (r Reply) Turn() Turn { return Turn{Role: Assistant, Text: r.Text, Calls: r.Calls} }
 
-// Collect asks for a reply and puts its parts together; text, if not nil, is told of each piece of text. After an
-// error the reply holds what had come.
+// Collect asks for a reply and puts its parts together; text, if not nil, is told of each piece of text, and of ""
+// when the reply starts again and the pieces before are void. After an error the reply holds what had come.
 func Collect(ctx context.Context, m Model, req Request, text func(string)) (Reply, error) {
 	r := Reply{Model: m.Name()}
 	for part, err := range m.Generate(ctx, req) {
@@ -103,6 +105,13 @@ func Collect(ctx context.Context, m Model, req Request, text func(string)) (Repl
 			return r, err
 		}
 		switch {
+		case part.Reset:
+			r.Text, r.Calls = "", nil
+			if text != nil {
+				text("")
+			}
+		case part.Model != "":
+			r.Model = part.Model
 		case part.Call != nil:
 			r.Calls = append(r.Calls, *part.Call)
 		case part.Usage != nil:

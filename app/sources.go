@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"plumb/access"
+	"plumb/loop"
+	"plumb/tools"
+	"plumb/tools/tables"
+)
+
+// workshop holds the sources, open.
+type workshop struct {
+	log   *slog.Logger
+	temp  string
+	files []*tables.Files
+
+	mu     sync.Mutex
+	looked time.Time // when the folders were last looked through for changes
+}
+
+// openWorkshop opens what the configuration names. A source of a kind that this version cannot read is said and left out.
+func openWorkshop(ctx context.Context, c Config, log *slog.Logger) (*workshop, error) {
+	w := &workshop{log: log, temp: filepath.Join(c.DataDir, "tmp"), looked: time.Now()}
+	if err := os.RemoveAll(w.temp); err != nil { // what a process that was killed has left
+		return nil, err
+	}
+	if err := os.MkdirAll(w.temp, 0o755); err != nil {
+		return nil, fmt.Errorf("data_dir cannot be written: %w", err)
+	}
+	for _, s := range c.Sources {
+		if s.Kind != "files" {
+			log.Warn("a source is left out: this version reads files only", "source", s.Name, "kind", s.Kind)
+			continue
+		}
+		f, err := tables.Open(ctx, s.Name, s.Path, tables.Options{Temp: w.temp, Log: log})
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the source %s: %w", s.Name, err), w.close())
+		}
+		w.files = append(w.files, f)
+	}
+	return w, nil
+}
+
+func (w *workshop) close() error {
+	var errs []error
+	for _, f := range w.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(append(errs, os.RemoveAll(w.temp))...)
+}
+
+// toolset is what a grant allows to use, as the sources are now.
+func (w *workshop) toolset(g access.Grant) loop.Toolset { return w.set(g.May) }
+
+func (w *workshop) set(may func(source string) bool) *tools.Set {
+	w.refresh()
+	var sources []tools.Source
+	for _, f := range w.files {
+		if may(f.Name()) {
+			sources = append(sources, f)
+		}
+	}
+	return tools.New(sources)
+}
+
+// freshness is how long the sources may have changed without a look.
+const freshness = 2 * time.Second
+
+// refresh takes in what has changed in the folders. One that cannot be read keeps what it had, which its as-of tells.
+func (w *workshop) refresh() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if time.Since(w.looked) < freshness {
+		return
+	}
+	for _, f := range w.files {
+		if _, err := f.Refresh(context.Background()); err != nil {
+			w.log.Warn("a source cannot be looked through again", "source", f.Name(), "error", err)
+		}
+	}
+	w.looked = time.Now()
+}
+
+// Catalogs lists what the sources that may be seen hold.
+func Catalogs(ctx context.Context, c Config, may func(source string) bool, log *slog.Logger) ([]tables.Catalog, error) {
+	out := []tables.Catalog{}
+	err := withWorkshop(ctx, c, log, func(w *workshop) error {
+		for _, f := range w.files {
+			if may(f.Name()) {
+				out = append(out, f.Catalog())
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// SQL runs a query on a source, by the guarded path of run_sql.
+func SQL(ctx context.Context, c Config, source, sql string, log *slog.Logger) (rows tables.Rows, took time.Duration, err error) {
+	err = withWorkshop(ctx, c, log, func(w *workshop) error {
+		f, err := w.pick(source)
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		rows, err = f.Query(ctx, sql)
+		took = time.Since(began)
+		return err
+	})
+	return rows, took, err
+}
+
+// pick finds a source by its name, or the only one.
+func (w *workshop) pick(name string) (*tables.Files, error) {
+	var names []string
+	for _, f := range w.files {
+		if f.Name() == name || name == "" && len(w.files) == 1 {
+			return f, nil
+		}
+		names = append(names, f.Name())
+	}
+	if name == "" {
+		return nil, fmt.Errorf("say which source with -source: there are %v", names)
+	}
+	return nil, fmt.Errorf("there is no source %s: there are %v", name, names)
+}
+
+// withWorkshop opens the sources for one command, with a temporary folder for what the database spills.
+func withWorkshop(ctx context.Context, c Config, log *slog.Logger, f func(*workshop) error) error {
+	temp, err := os.MkdirTemp("", "plumb-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	c.DataDir = temp
+	w, err := openWorkshop(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(w), w.close())
+}
