@@ -11,20 +11,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-const (
-	ackWait  = 30 * time.Second // until a message that nobody reports on is delivered again
-	reportIn = ackWait / 3
-)
-
 // consume reads a stream until ctx ends and waits for what is being handled. With a key, messages of one key are handled
 // in their order, each key in one of the lanes; without, a message is asked for only when a lane is free.
 func consume[T any](ctx context.Context, b *Bus, c consumer, handle func(context.Context, T) error, key func(T) string) error {
 	cons, err := b.js.CreateOrUpdateConsumer(ctx, c.stream, jetstream.ConsumerConfig{
-		Durable: c.name, FilterSubject: c.filter, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: -1, MaxDeliver: -1})
+		Durable: c.name, FilterSubject: c.filter, AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.patience, MaxAckPending: -1, MaxDeliver: -1})
 	if err != nil {
 		return err
 	}
-	one := func(m jetstream.Msg, v T) { b.settle(ctx, c, m, held(m, func() error { return handle(ctx, v) })) }
+	one := func(m jetstream.Msg, v T) {
+		b.settle(ctx, c, m, held(m, c.patience/3, func() error { return handle(ctx, v) }))
+	}
 	if key == nil {
 		return takeWhenFree(ctx, b, cons, c, one)
 	}
@@ -68,7 +65,7 @@ func takeInOrder[T any](ctx context.Context, b *Bus, cons jetstream.Consumer, c 
 		wg.Go(func() {
 			for l := range lanes[i] {
 				if ctx.Err() != nil {
-					_ = l.m.Nak() // we are leaving: somebody else may have it at once
+					leave(l.m)
 					continue
 				}
 				one(l.m, l.v)
@@ -120,11 +117,11 @@ func fetch[T any](ctx context.Context, b *Bus, cons jetstream.Consumer, c consum
 }
 
 // held handles a message and reports all the while that it is being handled, so that nobody else gets it.
-func held(m jetstream.Msg, handle func() error) error {
+func held(m jetstream.Msg, every time.Duration, handle func() error) error {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		t := time.NewTicker(reportIn)
+		t := time.NewTicker(every)
 		defer t.Stop()
 		for {
 			select {
@@ -153,7 +150,7 @@ func (b *Bus) settle(ctx context.Context, c consumer, m jetstream.Msg, err error
 		return
 	}
 	if ctx.Err() != nil {
-		_ = m.Nak() // we are leaving: somebody else may have it at once
+		leave(m)
 		return
 	}
 	meta, metaErr := m.Metadata()
@@ -166,6 +163,10 @@ func (b *Bus) settle(ctx context.Context, c consumer, m jetstream.Msg, err error
 	}
 	_ = m.NakWithDelay(c.backoff)
 }
+
+// leave gives a message back because this process leaves. The delay lets our own pull requests go first, or the server
+// would hand the message to one of them.
+func leave(m jetstream.Msg) { _ = m.NakWithDelay(500 * time.Millisecond) }
 
 // bury puts a message that cannot be handled among the dead letters, with the reason.
 func (b *Bus) bury(ctx context.Context, c consumer, m jetstream.Msg, why error) {

@@ -71,12 +71,13 @@ type consumer struct {
 	lanes                int           // how many are handled side by side
 	tries                uint64        // handling that failed so often puts the message among the dead letters; 0: never
 	backoff              time.Duration // before another try
+	patience             time.Duration // until a message that nobody reports on is delivered again
 }
 
 var (
-	inbox   = consumer{stream: streamIn, name: "dispatch", filter: "plumb.in.>", lanes: 16, tries: 10, backoff: time.Second}
-	workers = consumer{stream: streamRuns, name: "executors", filter: "plumb.run.*", backoff: time.Second}
-	outbox  = consumer{stream: streamOut, lanes: 16, tries: 0, backoff: 2 * time.Second}
+	inbox   = consumer{stream: streamIn, name: "dispatch", filter: "plumb.in.>", lanes: 16, tries: 10, backoff: time.Second, patience: 8 * time.Second}
+	workers = consumer{stream: streamRuns, name: "executors", filter: "plumb.run.*", backoff: time.Second, patience: 30 * time.Second}
+	outbox  = consumer{stream: streamOut, lanes: 16, tries: 0, backoff: 2 * time.Second, patience: 8 * time.Second}
 )
 
 // ErrLater is what a handler returns when the message should come again soon, without anything being wrong.
