@@ -62,16 +62,13 @@ func (d Delivery) Deliver(ctx context.Context, p chat.Post) error {
 func (d Delivery) send(ctx context.Context, p chat.Post, s *state) error {
 	for {
 		last, err := d.part(ctx, p, s)
-		if _, again := chat.Retryable(err); again || unknown(err) || ctx.Err() != nil {
+		if no, ok := errors.AsType[*refusal](err); ok && ctx.Err() == nil {
+			d.Log.Error("a post cannot be delivered", "post", p.ID, "run", p.Run, "conversation", p.Reply.Conversation.Key(), "error", no.err)
+			s.Error = no.err.Error()
+			return nil
+		}
+		if err != nil || last {
 			return err
-		}
-		if err != nil {
-			d.Log.Error("a post cannot be delivered", "post", p.ID, "run", p.Run, "conversation", p.Reply.Conversation.Key(), "error", err)
-			s.Error = err.Error()
-			return nil
-		}
-		if last {
-			return nil
 		}
 	}
 }
@@ -105,7 +102,7 @@ func (d Delivery) part(ctx context.Context, p chat.Post, s *state) (last bool, e
 		} else if unknown(err) {
 			wait = max(2*wait, 500*time.Millisecond)
 		} else {
-			return false, err
+			return false, &refusal{err}
 		}
 		if wait > longest || !rest(ctx, wait) {
 			return false, err
@@ -120,6 +117,11 @@ func (d Delivery) sent(ctx context.Context, p chat.Post, s *state, id string, la
 	}
 	return last, d.Book.Save(ctx, p.ID, s)
 }
+
+// A refusal is a platform's last word on a post.
+type refusal struct{ err error }
+
+func (r *refusal) Error() string { return "refused: " + r.err.Error() }
 
 func unknown(err error) bool {
 	_, ok := errors.AsType[*chat.Unknown](err)

@@ -50,11 +50,10 @@ func openWorkshop(ctx context.Context, c Config, log *slog.Logger) (*workshop, e
 }
 
 func (w *workshop) close() error {
-	var errs []error
 	for _, f := range w.files {
-		errs = append(errs, f.Close())
+		f.Close()
 	}
-	return errors.Join(append(errs, os.RemoveAll(w.temp))...)
+	return os.RemoveAll(w.temp)
 }
 
 // toolset is what a grant allows to use, as the sources are now.
@@ -64,7 +63,7 @@ func (w *workshop) set(may func(source string) bool) *tools.Set {
 	w.refresh()
 	var sources []tools.Source
 	for _, f := range w.files {
-		if may(f.Name()) {
+		if may(f.Catalog().Name) {
 			sources = append(sources, f)
 		}
 	}
@@ -83,7 +82,7 @@ func (w *workshop) refresh() {
 	}
 	for _, f := range w.files {
 		if _, err := f.Refresh(context.Background()); err != nil {
-			w.log.Warn("a source cannot be looked through again", "source", f.Name(), "error", err)
+			w.log.Warn("a source cannot be looked through again", "source", f.Catalog().Name, "error", err)
 		}
 	}
 	w.looked = time.Now()
@@ -94,7 +93,7 @@ func Catalogs(ctx context.Context, c Config, may func(source string) bool, log *
 	out := []tables.Catalog{}
 	err := withWorkshop(ctx, c, log, func(w *workshop) error {
 		for _, f := range w.files {
-			if may(f.Name()) {
+			if may(f.Catalog().Name) {
 				out = append(out, f.Catalog())
 			}
 		}
@@ -122,10 +121,10 @@ func SQL(ctx context.Context, c Config, source, sql string, log *slog.Logger) (r
 func (w *workshop) pick(name string) (*tables.Files, error) {
 	var names []string
 	for _, f := range w.files {
-		if f.Name() == name || name == "" && len(w.files) == 1 {
+		if f.Catalog().Name == name || name == "" && len(w.files) == 1 {
 			return f, nil
 		}
-		names = append(names, f.Name())
+		names = append(names, f.Catalog().Name)
 	}
 	if name == "" {
 		return nil, fmt.Errorf("say which source with -source: there are %v", names)

@@ -39,7 +39,9 @@ func (d *Dispatcher) Receive(ctx context.Context, m chat.Message) (ledger.Receip
 	d.Log.Info("a message was routed", "conversation", m.Conversation.Key(), "message", m.ID, "decision", rec.Decision.Kind, "run", rec.Decision.Run, "duplicate", rec.Duplicate)
 	switch rec.Decision.Kind {
 	case ledger.Start, ledger.Steer:
-		d.mark(m, chat.Taken)
+		if !m.Addressed { // what is said to the bot by name has its mark from the adapter, before it comes here
+			d.mark(m, chat.Taken)
+		}
 		if rec.Decision.Kind == ledger.Start {
 			err = d.Bus.Wake(ctx, rec.Decision.Run) // a duplicate, too, may have come because we died before this
 		}

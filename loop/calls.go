@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,14 +63,16 @@ func (r *run) intents(calls []model.Call) []ledger.Call {
 }
 
 // resume finishes a step that another worker left with calls under way: those with a result keep it, the others run
-// again where that does no harm (S13).
+// again where that does no harm (S13). A step that was finished is followed by the next; what was said meanwhile was
+// heard with the claim.
 func (r *run) resume(ctx context.Context) error {
 	s := r.step()
 	switch {
 	case s.Reply == nil:
 		return nil
-	case len(s.Calls) == 0:
-		return r.next(ctx, nil)
+	case doing(s.Calls) == "":
+		r.steps = append(r.steps, ledger.Step{N: s.N + 1})
+		return nil
 	}
 	return r.launch(ctx)
 }
@@ -77,6 +80,7 @@ func (r *run) resume(ctx context.Context) error {
 // launch runs the calls of the step that are not done, side by side, and writes down what came of them.
 func (r *run) launch(ctx context.Context) error {
 	calls := r.step().Calls
+	before := slices.Clone(calls)
 	verdicts := r.judge(calls)
 	r.Observe(r.activity(doing(calls)))
 	errs := make([]error, len(calls))
@@ -101,17 +105,17 @@ func (r *run) launch(ctx context.Context) error {
 		}
 	}
 	r.answerTheRest(calls, verdicts)
-	return r.next(ctx, calls)
+	return r.next(ctx, fresh(before, calls))
 }
 
 // call runs one tool and keeps what came of it.
 func (r *run) call(ctx context.Context, c *ledger.Call, sofar []evidence.Item) error {
 	began := time.Now()
 	res, err := r.Tools.Call(ctx, c.Call.Name, tools.Input{Args: arguments(c.Call.Arguments), Evidence: sofar})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil && (err != nil || res.Failed):
+		return context.Cause(ctx) // it was cut off; one that was quicker keeps its result
+	case err != nil:
 		return fmt.Errorf("%s: %w", c.Call.Name, err)
 	}
 	res.Item.MS = time.Since(began).Milliseconds()
@@ -127,6 +131,17 @@ func settle(c *ledger.Call, res tools.Result) {
 		item.Args = args
 	}
 	c.Done, c.Text, c.Failed, c.Item = true, res.Text, res.Failed, &item
+}
+
+// fresh are the calls that were not done before.
+func fresh(before, after []ledger.Call) []ledger.Call {
+	var out []ledger.Call
+	for i, c := range after {
+		if c.Done && !before[i].Done {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // salvage writes down the calls that were done when the others of their reply were cut off.

@@ -34,19 +34,30 @@ func (r *run) close(ctx context.Context, limit evidence.Status) error {
 	req := r.request(true)
 	req.Turns = append(req.Turns, guidance(fmt.Sprintf("You have reached %s for this question. No more tools. Answer now from what you have, say what is missing, and invent nothing.", r.Budget.Limit(limit))))
 	reply, err := r.ask(last, req)
-	reply.Calls = nil
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	text := strings.TrimSpace(reply.Text)
-	if err != nil || text == "" {
+	if err != nil {
+		r.Log.Warn("the closing call failed", "run", r.run.ID, "error", err)
+		return r.end(ctx, limit, nil)
+	}
+	reply.Calls = nil
+	return r.end(ctx, limit, &reply)
+}
+
+// end ends the run at a cap, with the words of the closing turn or, where there are none, with honest ones.
+func (r *run) end(ctx context.Context, limit evidence.Status, reply *model.Reply) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	text := ""
+	if reply != nil {
+		text = strings.TrimSpace(reply.Text)
+	}
+	if text == "" {
 		text = r.honest("There was no room left to write an answer.")
 	}
-	o := Outcome{Status: limit, Cap: r.Budget.Limit(limit), Text: text, Unheard: true}
-	if err == nil {
-		o.Reply = &reply
-	}
-	return r.finish(ctx, o)
+	return r.finish(ctx, Outcome{Reply: reply, Status: limit, Cap: r.Budget.Limit(limit), Text: text, Unheard: true})
 }
 
 // giveUp ends a run whose model failed: with what was found, if anything was (L14).

@@ -119,6 +119,8 @@ func (r *run) work(ctx context.Context) error {
 			reply.Calls = nil
 		}
 		switch {
+		case errors.Is(err, ErrWall): // a model that did not answer in all that time is not asked to close either
+			return r.end(ctx, evidence.BudgetWall, nil)
 		case err != nil:
 			return r.explain(ctx, err)
 		case len(reply.Calls) > 0:
@@ -138,7 +140,8 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// explain turns what stopped the loop into an ending, where there is one: the time was up, or the model failed.
+// explain turns what stopped the loop into an ending, where there is one: the time was up while tools ran, or the model
+// failed.
 func (r *run) explain(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -332,20 +332,47 @@ func TestTokensAndCostAreCaps(t *testing.T) {
 	}
 }
 
-// A model that hangs is left when the time is up, and so is one that hangs in the closing turn.
-func TestTheTimeIsUp(t *testing.T) {
+// A model that hangs until the time is up is left, and is not asked to close: it would hang again.
+func TestTheTimeIsUpInTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, count, `{"delay_ms":3600000,"text":"late"}`, `{"delay_ms":3600000,"text":"later"}`)
+		s := newStage(t, count, `{"delay_ms":3600000,"text":"late"}`, `{"text":"should not be asked"}`)
 		s.budget.Wall = time.Minute
 		began := time.Now()
 		o := s.run(t.Context())
-		if o.Status != evidence.BudgetWall || len(o.Items) != 1 || strings.Contains(o.Text, "late") {
+		if o.Status != evidence.BudgetWall || len(o.Items) != 1 || !strings.Contains(o.Text, "One look") {
 			t.Errorf("ending %s %q", o.Status, o.Text)
 		}
-		if took := time.Since(began); took < time.Minute || took > 80*time.Second {
-			t.Errorf("it took %s", took)
+		if took := time.Since(began); took != time.Minute || len(s.model.requests) != 2 {
+			t.Errorf("it took %s and %d calls", took, len(s.model.requests))
 		}
 	})
+}
+
+// When the time is up while a tool runs, the tool is left, and the model closes from what there is, in a little grace.
+func TestTheTimeIsUpInATool(t *testing.T) {
+	for name, c := range map[string]struct {
+		last, want string
+		took       time.Duration
+	}{
+		"it closes": {`{"expect":{"tools":[],"contains":["time limit","no result of this call"]},"text":"As far as I came."}`, "As far as I came", time.Minute},
+		"it hangs":  {`{"delay_ms":3600000,"text":"late"}`, "One look", 75 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, `{"tool_calls":[{"id":"a","name":"run_sql","arguments":{}}]}`, `{"tool_calls":[{"id":"b","name":"endless","arguments":{}}]}`, c.last)
+				s.tools.add("endless", tools.Spec{}, func(ctx context.Context, _ tools.Input) (tools.Result, error) {
+					<-ctx.Done()
+					return tools.Result{}, context.Cause(ctx)
+				})
+				s.budget.Wall = time.Minute
+				began := time.Now()
+				o := s.run(t.Context())
+				if o.Status != evidence.BudgetWall || !strings.Contains(o.Text, c.want) || time.Since(began) != c.took {
+					t.Errorf("ending %s %q after %s", o.Status, o.Text, time.Since(began))
+				}
+			})
+		})
+	}
 }
 
 // (B3) After some rounds the model is asked to end, more firmly each round; nothing is enforced.
@@ -500,10 +527,25 @@ func TestResumeAsksTheSame(t *testing.T) {
 	third := newStage(t, count, answer)
 	third.held.Run, third.held.Steps = second.held.Run, slices.Clone(second.held.Steps)
 	third.held.Steps[0].Calls = first.journal.calls
-	third.held.Steps = append(third.held.Steps, ledger.Step{N: 2})
 	third.run(t.Context())
 	if d := cmp.Diff(first.model.requests[1], third.model.requests[0]); d != "" || len(third.tools.ran) != 0 {
 		t.Errorf("ran %v, %s", third.tools.ran, d)
+	}
+	if d := cmp.Diff([]string{"finish answered"}, third.journal.wrote); d != "" {
+		t.Errorf("what was written is written again: %s", d)
+	}
+}
+
+// (S13) Of two calls, the one whose result is there is not run again, and only the other is written.
+func TestResumeRunsWhatIsMissing(t *testing.T) {
+	s := newStage(t, answer)
+	done := ledger.Call{N: 1, Call: model.Call{ID: "a", Name: "run_sql", Arguments: []byte(`{"sql":"1"}`)}, Done: true, Text: "12", Item: &evidence.Item{ID: "e1"}}
+	open := ledger.Call{N: 2, Call: model.Call{ID: "b", Name: "run_sql", Arguments: []byte(`{"sql":"2"}`)}}
+	s.held.Steps[0].Reply = &model.Reply{Calls: []model.Call{done.Call, open.Call}}
+	s.held.Steps[0].Calls = []ledger.Call{done, open}
+	s.run(t.Context())
+	if len(s.journal.calls) != 1 || s.journal.calls[0].N != 2 || len(s.tools.ran) != 1 {
+		t.Errorf("ran %v, wrote %+v", s.tools.ran, s.journal.calls)
 	}
 }
 
