@@ -19,7 +19,7 @@ func VerdictLine(r evidence.Record) string {
 	if len(r.Figures) == 0 && len(r.Evidence) == 0 {
 		return ""
 	}
-	return verify.Report{Figures: r.Figures, Findings: r.Findings, NotChecked: r.NotChecked, Verdict: r.Verdict}.Line()
+	return verify.Of(r).Line()
 }
 
 // Footer is what a run took, in one line.

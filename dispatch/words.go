@@ -107,8 +107,11 @@ func exhibit(it evidence.Item, s Size) chat.Exhibit {
 	switch {
 	case it.Error != "":
 		x.Text = it.Error
-	case it.Output != "":
+	case it.Output != "" && len(it.Columns) == 0:
 		x.Text = it.Output
+	}
+	if strings.HasPrefix(x.Text, "{") { // what a program would read; a glimpse is enough for people
+		x.Text = short(x.Text, 300)
 	}
 	if r := []rune(x.Text); len(r) > s.text {
 		x.Text = string(r[:s.text]) + "\n…"

@@ -55,7 +55,7 @@ func Text(v any) string {
 		if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 			return strconv.FormatFloat(x, 'f', -1, 64)
 		}
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		return strconv.FormatFloat(x, 'g', 15, 64) // the last bits of a sum are nothing to read
 	}
 	b, _ := json.Marshal(v)
 	return string(b)

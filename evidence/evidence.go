@@ -16,7 +16,7 @@ type Item struct {
 	Summary     string          `json:"summary"`
 	SQL         string          `json:"sql"`
 	Columns     []string        `json:"columns"`
-	Rows        [][]any         `json:"rows"` // cells are nil, bool, int64, float64 or string; see [Cells]
+	Rows        [][]any         `json:"rows"` // cells are nil, bool, int64, float64 or string; see [Cell]
 	RowCount    int             `json:"row_count"`
 	Truncated   bool            `json:"truncated"` // Rows holds fewer than RowCount
 	Output      string          `json:"output"`    // text that the tool gave

@@ -19,7 +19,7 @@ func (r *Report) replay(ctx context.Context, in Input) {
 		return
 	}
 	for _, it := range in.Items {
-		if it.SQL == "" || it.Error != "" || it.DuplicateOf != "" || len(it.Sources) == 0 || !r.rests(it.ID) {
+		if !replayable(it) || !r.rests(it.ID) {
 			continue
 		}
 		switch {
@@ -39,6 +39,11 @@ func (r *Report) replay(ctx context.Context, in Input) {
 			r.changed(it, was, now)
 		}
 	}
+}
+
+// replayable says whether an item is the result of a query that can be run again.
+func replayable(it evidence.Item) bool {
+	return it.SQL != "" && it.Error == "" && it.DuplicateOf == "" && len(it.Sources) > 0
 }
 
 // rests says whether a figure rests on an item.

@@ -68,7 +68,7 @@ type hit struct {
 // integer, must agree with a row or a column that the sentence names, unless the result is that one number (V3).
 func (t *tracer) cell(n number, f *evidence.Figure) bool {
 	best := hit{score: -1}
-	words := wordsOf(n.sentence)
+	said := saying{n.sentence, wordsOf(n.sentence)}
 	for i, it := range t.items {
 		for r, row := range it.Rows {
 			for c, v := range row {
@@ -76,7 +76,7 @@ func (t *tracer) cell(n number, f *evidence.Figure) bool {
 				if !ok || c >= len(it.Columns) || !n.same(x) {
 					continue
 				}
-				if h := (hit{i, r, it.Columns[c], score(words, it, r, c)}); h.score >= best.score {
+				if h := (hit{i, r, it.Columns[c], score(said, it, r, c)}); h.score >= best.score {
 					best = h
 				}
 			}
@@ -96,25 +96,43 @@ func (n number) common() bool {
 }
 
 // score says how well a sentence agrees with a cell.
-func score(words map[string]bool, it evidence.Item, r, c int) int {
+func score(said saying, it evidence.Item, r, c int) int {
 	s := 0
 	if len(it.Rows) == 1 {
 		s += 2 // a result of one row is what was asked for
 	}
 	for i, v := range it.Rows[r] {
-		if label, ok := v.(string); ok && i != c && mentions(words, label) {
+		if label, ok := v.(string); ok && i != c && said.names(label) {
 			s += 4
 		}
 	}
-	if mentions(words, it.Columns[c]) {
+	if mentions(said.words, it.Columns[c]) {
 		s += 2
 	}
 	for _, src := range it.Sources {
-		if mentions(words, src.Table) {
+		if mentions(said.words, src.Table) {
 			s++
 		}
 	}
 	return s
+}
+
+// A saying is a sentence with its words.
+type saying struct {
+	text  string
+	words map[string]bool
+}
+
+// names says whether a sentence names a label: by its words, or a day or month by its beginning or its name.
+func (s saying) names(label string) bool {
+	if mentions(s.words, label) {
+		return true
+	}
+	day, err := time.Parse("2006-01-02", label[:min(len(label), 10)])
+	if err != nil {
+		return false
+	}
+	return strings.Contains(s.text, label[:7]) || s.words[strings.ToLower(day.Month().String())] || s.words[strings.ToLower(day.Format("Jan"))]
 }
 
 // output traces a number to a text that a tool gave: a document, or a printed result.
@@ -149,7 +167,7 @@ func (t *tracer) said(n number, f *evidence.Figure) bool {
 // derived looks for an expression over cells: how many rows there are, or one of a few operations on the cells of one
 // column or one row. The plainest wins (V4).
 func (t *tracer) derived(n number, f *evidence.Figure) bool {
-	words := wordsOf(n.sentence)
+	said := saying{n.sentence, wordsOf(n.sentence)}
 	for i := len(t.items) - 1; i >= 0; i-- {
 		it := t.items[i]
 		if time.Now().After(t.until) {
@@ -161,7 +179,7 @@ func (t *tracer) derived(n number, f *evidence.Figure) bool {
 			return true
 		}
 		for c := range it.Columns {
-			if e, ok := overColumn(n, it, c, words); ok {
+			if e, ok := overColumn(n, it, c, said); ok {
 				f.Status, f.Evidence, f.Column, f.Expression = evidence.Derived, it.ID, it.Columns[c], e
 				return true
 			}
@@ -179,7 +197,7 @@ func (t *tracer) derived(n number, f *evidence.Figure) bool {
 func bigTable(it evidence.Item) bool { return it.RowCount > 1000 }
 
 // overColumn tries the operations on one column: of all its cells, and of two of them.
-func overColumn(n number, it evidence.Item, c int, words map[string]bool) (string, bool) {
+func overColumn(n number, it evidence.Item, c int, said saying) (string, bool) {
 	var vs []float64
 	var rows []int
 	for r, row := range it.Rows {
@@ -205,21 +223,21 @@ func overColumn(n number, it evidence.Item, c int, words map[string]bool) (strin
 	}
 	if !it.Truncated && n.unit == "%" && sum != 0 {
 		for i, v := range vs {
-			if math.Abs(v/sum*100-n.value) <= n.half*(1+1e-9) && (len(vs) <= 3 || rowNamed(words, it, rows[i])) {
+			if math.Abs(v/sum*100-n.value) <= n.half*(1+1e-9) && (len(vs) <= 3 || rowNamed(said, it, rows[i])) {
 				return fmt.Sprintf("%s[%d] / sum(%s)", name, rows[i], name), true
 			}
 		}
 	}
-	return pairs(n, name, vs, rows, it, words)
+	return pairs(n, name, vs, rows, it, said)
 }
 
 // pairs tries the operations on two cells of a column. With more than a few rows the sentence must name one of the two.
-func pairs(n number, name string, vs []float64, rows []int, it evidence.Item, words map[string]bool) (string, bool) {
+func pairs(n number, name string, vs []float64, rows []int, it evidence.Item, said saying) (string, bool) {
 	const most = 60
 	vs, rows = vs[:min(len(vs), most)], rows[:min(len(rows), most)]
 	for i, a := range vs {
 		for j, b := range vs {
-			if i == j || len(vs) > 4 && !rowNamed(words, it, rows[i]) && !rowNamed(words, it, rows[j]) {
+			if i == j || len(vs) > 4 && !rowNamed(said, it, rows[i]) && !rowNamed(said, it, rows[j]) {
 				continue
 			}
 			x, y := fmt.Sprintf("%s[%d]", name, rows[i]), fmt.Sprintf("%s[%d]", name, rows[j])
@@ -270,9 +288,9 @@ func pair(n number, x, y string, a, b float64) (string, bool) {
 	return "", false
 }
 
-func rowNamed(words map[string]bool, it evidence.Item, r int) bool {
+func rowNamed(said saying, it evidence.Item, r int) bool {
 	for _, v := range it.Rows[r] {
-		if label, ok := v.(string); ok && mentions(words, label) {
+		if label, ok := v.(string); ok && said.names(label) {
 			return true
 		}
 	}

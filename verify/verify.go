@@ -8,6 +8,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,17 @@ func useful(items []evidence.Item) bool {
 		}
 	}
 	return false
+}
+
+// Of is the report that a record keeps.
+func Of(rec evidence.Record) Report {
+	r := Report{Figures: rec.Figures, Findings: rec.Findings, NotChecked: rec.NotChecked, Verdict: rec.Verdict}
+	for _, it := range rec.Evidence {
+		if replayable(it) && r.rests(it.ID) && !it.Truncated && it.MS <= slow && !slices.ContainsFunc(r.NotChecked, func(s string) bool { return strings.HasPrefix(s, it.ID+" ") }) {
+			r.Replayed++
+		}
+	}
+	return r
 }
 
 // Line is the report in one line, for people.

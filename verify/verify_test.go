@@ -19,6 +19,8 @@ var byRegion = evidence.Item{ID: "e1", Tool: "run_sql", SQL: "SELECT region, cou
 var total = evidence.Item{ID: "e2", Tool: "run_sql", SQL: "SELECT count(*) AS n FROM orders", Columns: []string{"n"}, Rows: [][]any{{int64(12)}}, RowCount: 1,
 	Sources: []evidence.Source{{Source: "shop", Table: "orders"}}}
 
+var months = evidence.Item{ID: "e1", Columns: []string{"month", "orders"}, Rows: [][]any{{"2026-01-01", int64(55)}, {"2026-02-01", int64(50)}}, RowCount: 2}
+
 func statuses(r Report) string {
 	var out []string
 	for _, f := range r.Figures {
@@ -50,6 +52,9 @@ func TestStatuses(t *testing.T) {
 		"nothing from what is excluded": {[]evidence.Item{{ID: "e1", Excluded: true, Columns: []string{"n"}, Rows: [][]any{{int64(77)}}}}, "", "There are 77.", "77=unsupported"},
 		"a document's number":           {[]evidence.Item{{ID: "e1", Tool: "read_file", Output: "The refund window is 45 days."}}, "", "The window is 45 days.", "45=verified"},
 		"text cells that are numbers":   {[]evidence.Item{{ID: "e1", Columns: []string{"name", "amount"}, Rows: [][]any{{"Ada", "1,234.50"}}, RowCount: 1}}, "", "Ada paid 1,234.50.", "1,234.50=verified"},
+		"a month by its number":         {[]evidence.Item{months}, "", "| 2026-02 | 50 |", "50=verified"},
+		"a month by its name":           {[]evidence.Item{months}, "", "In February there were 50.", "50=verified"},
+		"another month":                 {[]evidence.Item{months}, "", "In April there were 50.", "50=unsupported"},
 		"a share as a fraction":         {[]evidence.Item{{ID: "e1", Columns: []string{"share"}, Rows: [][]any{{0.1764}}, RowCount: 1}}, "", "The share is 18 %.", "18 %=verified"},
 	} {
 		if got := statuses(Check(t.Context(), Input{Asked: []string{c.asked}, Answer: c.answer, Items: c.items})); got != c.want {

@@ -52,7 +52,9 @@ func message(thread, id string, who chat.Person, text string) chat.Message {
 
 // starts is a decision that starts a run, always.
 func starts(run string) func(ledger.Situation) ledger.Decision {
-	return func(ledger.Situation) ledger.Decision { return ledger.Decision{Kind: ledger.Start, Run: run, Budget: "work"} }
+	return func(ledger.Situation) ledger.Decision {
+		return ledger.Decision{Kind: ledger.Start, Run: run, Budget: "work"}
+	}
 }
 
 // routes is the usual decision: steer what is under way, or else start a run.

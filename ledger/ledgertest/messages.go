@@ -39,7 +39,8 @@ func again(b bench) {
 	want.Duplicate = true
 	b.is("the second receipt", second, want)
 	b.is("posts", b.outbox(), []string{"wait"})
-	next := b.remark("t", "2", bob, "only EU")
+	next := message("t", "2", bob, "only EU")
+	b.receive(next, says(ledger.Decision{Kind: ledger.Steer, Run: "r1"}))
 	b.is("heard", b.claim("r1", long).Steps, []ledger.Step{{N: 1, Heard: []ledger.Said{{Message: m, Seq: 1}, {Message: next, Seq: 2}}}})
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver named sqlite
@@ -51,6 +52,7 @@ type database struct {
 	writer           *sql.Conn
 	turn             chan struct{} // holds a token while somebody writes
 	prepared         map[string]*sql.Stmt
+	closing          sync.Once
 }
 
 // source is the driver's name for the file. In WAL mode a commit survives the death of the process even without
@@ -234,8 +236,14 @@ func (d *database) Ping(ctx context.Context) error {
 	return d.readers.QueryRowContext(ctx, "SELECT 1 FROM conversations UNION SELECT 1").Scan(&one)
 }
 
-// Close closes the file, once nobody writes any more.
+// Close closes the file, once nobody writes any more. Closing it again does nothing.
 func (d *database) Close() error {
+	var err error
+	d.closing.Do(func() { err = d.close() })
+	return err
+}
+
+func (d *database) close() error {
 	d.turn <- struct{}{} // never given back: nobody writes after this
 	var errs []error
 	for _, s := range d.prepared {
