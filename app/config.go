@@ -182,8 +182,9 @@ func sourceName(dir string) string {
 
 // relative makes paths in the file relative to the file, wherever the program is started.
 func (c *Config) relative(dir string) {
-	for _, p := range []*string{&c.DataDir} {
-		*p = under(dir, *p)
+	c.DataDir = under(dir, c.DataDir)
+	if m := c.Models.Primary; m != nil && m.Provider == "script" {
+		m.Name = under(dir, m.Name)
 	}
 	for i := range c.Sources {
 		if s := &c.Sources[i]; s.Path != "" {
