@@ -66,6 +66,7 @@ func Check(ctx context.Context, in Input) Report {
 	}
 	r.replay(ctx, in)
 	r.complain()
+	r.unknownTables(in)
 	r.NotChecked = append(r.NotChecked, cuts(in.Items)...)
 	r.Verdict = r.verdict(in)
 	return r

@@ -131,6 +131,24 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+func TestUnknownTables(t *testing.T) {
+	for answer, want := range map[string]int{
+		"From the table `orders`.": 0, "From the `shop.orders` table.": 0, "From the table `invoices`.": 1, "The `refunds` table, the table `refunds`.": 1,
+		"The table `customers` would tell.": 0, "The column `invoices` is text.": 0,
+	} {
+		r := Check(t.Context(), Input{Asked: []string{"and customers?"}, Answer: answer, Items: []evidence.Item{total}})
+		n := 0
+		for _, f := range r.Findings {
+			if f.Check == "unknown_table" && f.Effect == evidence.Info {
+				n++
+			}
+		}
+		if n != want || r.Verdict != evidence.AllVerified {
+			t.Errorf("%q: %d findings, want %d; %s", answer, n, want, r.Verdict)
+		}
+	}
+}
+
 // Whatever comes, checking ends soon and says what it left out.
 func TestBounds(t *testing.T) {
 	big := evidence.Item{ID: "e1", Columns: []string{"name", "value"}, RowCount: 100_000}
