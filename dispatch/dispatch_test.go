@@ -357,6 +357,7 @@ func TestExhibitsAreForTheirPlace(t *testing.T) {
 	m := ask("C1", "UANN", "Hi?")
 	o.publish(m)
 	p := o.next()
+	o.config.Policy = access.New([]access.Rule{{Where: "slack:T1:*"}}) // the other channel may ask, too, but not about this
 	d := New(o.config)
 	if xs, err := d.exhibits(t.Context(), Look{Run: p.Run, At: m.Conversation.Place}); err != nil || len(xs) != 1 {
 		t.Errorf("%d exhibits, %v", len(xs), err)

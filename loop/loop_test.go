@@ -355,11 +355,11 @@ func TestTheTimeIsUpInATool(t *testing.T) {
 		took       time.Duration
 	}{
 		"it closes": {`{"expect":{"tools":[],"contains":["time limit","no result of this call"]},"text":"As far as I came."}`, "As far as I came", time.Minute},
-		"it hangs":  {`{"delay_ms":3600000,"text":"late"}`, "One look", 75 * time.Second},
+		"it hangs":  {`{"delay_ms":3600000,"text":"late"}`, "Two looks", 75 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t, `{"tool_calls":[{"id":"a","name":"run_sql","arguments":{}}]}`, `{"tool_calls":[{"id":"b","name":"endless","arguments":{}}]}`, c.last)
+				s := newStage(t, `{"tool_calls":[{"id":"a","name":"run_sql","arguments":{}}]}`, `{"tool_calls":[{"id":"b","name":"endless","arguments":{}},{"id":"c","name":"run_sql","arguments":{"sql":"2"}}]}`, c.last)
 				s.tools.add("endless", tools.Spec{}, func(ctx context.Context, _ tools.Input) (tools.Result, error) {
 					<-ctx.Done()
 					return tools.Result{}, context.Cause(ctx)
@@ -367,6 +367,9 @@ func TestTheTimeIsUpInATool(t *testing.T) {
 				s.budget.Wall = time.Minute
 				began := time.Now()
 				o := s.run(t.Context())
+				if len(s.journal.calls) != 2 || s.journal.calls[1].Call.ID != "c" {
+					t.Errorf("of the calls that were done the journal has %+v", s.journal.calls)
+				}
 				if o.Status != evidence.BudgetWall || !strings.Contains(o.Text, c.want) || time.Since(began) != c.took {
 					t.Errorf("ending %s %q after %s", o.Status, o.Text, time.Since(began))
 				}
