@@ -10,7 +10,7 @@ help: ## this list
 build: ## the two programs, into bin/
 	@command -v go >/dev/null || { echo "Go 1.26 or newer is missing: https://go.dev/dl"; exit 1; }
 	@command -v cc >/dev/null || { echo "a C compiler is missing (DuckDB is linked in): apt-get install gcc g++"; exit 1; }
-	go build -o $(BIN)/ ./cmd/bot ./cmd/executor
+	go build -trimpath -ldflags="-s -w" -o $(BIN)/ ./cmd/bot ./cmd/executor
 
 demo: build ## three questions about the shop in examples/shop, answered without a key
 	@./examples/demo.sh $(BIN)/bot
