@@ -92,7 +92,7 @@ func Exhibits(items []evidence.Item, s Size) []chat.Exhibit {
 }
 
 func exhibit(it evidence.Item, s Size) chat.Exhibit {
-	x := chat.Exhibit{ID: it.ID, Title: strings.Join([]string{it.ID, it.Tool, short(it.Summary, 80), fmt.Sprintf("%d ms", it.MS)}, " · "), SQL: it.SQL, Columns: it.Columns}
+	x := chat.Exhibit{ID: it.ID, Title: strings.Join([]string{it.Tool, short(it.Summary, 80), fmt.Sprintf("%d ms", it.MS)}, " · "), SQL: it.SQL, Columns: it.Columns}
 	for _, row := range it.Rows[:min(len(it.Rows), s.rows)] {
 		cells := make([]string, len(row))
 		for i, v := range row {

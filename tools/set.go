@@ -18,7 +18,10 @@ type Set struct {
 // New makes the set of tools for these sources and adds more tools to it. A tool that has nothing to work on is not
 // offered, and with no source none is [L3].
 func New(given []Source, more ...Tool) *Set {
-	s := &Set{sources: given}
+	s := &Set{}
+	for _, src := range given {
+		s.sources = append(s.sources, shielded{src})
+	}
 	if len(given) == 0 {
 		return s
 	}
@@ -57,7 +60,8 @@ func (s *Set) Call(ctx context.Context, name string, in Input) (Result, error) {
 			return Fail(why), nil
 		}
 		in.Args = args
-		return t.Call(ctx, in)
+		r, err := t.Call(ctx, in)
+		return clean(r), err
 	}
 	return Fail(s.unknown(name)), nil
 }

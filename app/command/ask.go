@@ -98,7 +98,7 @@ func whence(f evidence.Figure) string {
 }
 
 func printExhibit(w io.Writer, x chat.Exhibit) {
-	fmt.Fprintf(w, "  %s\n", x.Title)
+	fmt.Fprintf(w, "  %s · %s\n", x.ID, x.Title)
 	for line := range strings.Lines(x.SQL) {
 		fmt.Fprintf(w, "      %s\n", strings.TrimRight(line, "\n"))
 	}

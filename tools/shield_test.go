@@ -1,0 +1,48 @@
+package tools
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plumb/tools/tables"
+)
+
+// (D10) No tool gives a secret away: not in rows, not in statistics, not in texts; and asking again gives the same.
+func TestNoToolGivesASecretAway(t *testing.T) {
+	dir := t.TempDir()
+	key := "AK" + "IAIOSFODNN7EXAMPLE"
+	for name, text := range map[string]string{
+		"users.csv": "name,user_password,note\nann,correct-horse,fine\nbob,battery-staple,key " + key + "\n",
+		"run.md":    "Deploy with password=hunter2hunter2 and " + key + ".\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := tables.Open(t.Context(), "shop", dir, tables.Options{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	set := New([]Source{files})
+	for tool, args := range map[string]string{
+		"run_sql": `{"sql":"SELECT * FROM users"}`, "inspect_table": `{"table":"users"}`, "list_sources": `{}`, "search_files": `{"pattern":"password|Deploy"}`, "read_file": `{"names":["run.md"]}`,
+	} {
+		r, err := set.Call(t.Context(), tool, Input{Args: []byte(args)})
+		if err != nil || r.Failed {
+			t.Fatalf("%s: %v %s", tool, err, r.Text)
+		}
+		all := r.Text + compact(r.Item)
+		for _, secret := range []string{"correct-horse", "battery-staple", key, "hunter2"} {
+			if strings.Contains(all, secret) {
+				t.Errorf("%s gives %s away:\n%s", tool, secret, all)
+			}
+		}
+	}
+	_, rows, _, err := set.Query(t.Context(), "shop", "SELECT user_password FROM users ORDER BY name")
+	if err != nil || len(rows) != 2 || rows[0][0] != "‹redacted: secret›" {
+		t.Errorf("%v, %v", rows, err)
+	}
+}
