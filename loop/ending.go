@@ -143,6 +143,11 @@ func (r *run) finish(ctx context.Context, o Outcome) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if source := mixed(o.Report.Figures, o.Items); source != "" {
+			o.Status, o.Cap = evidence.Blocked, ""
+			o.Text = "The data of " + source + " changed while I was looking, and my figures would have mixed the old with the new. Please ask again."
+			o.Report = verify.Report{Verdict: evidence.Review, Findings: []evidence.Finding{{Check: "freshness", Effect: evidence.Block, Target: "answer", Detail: "The figures rest on two revisions of " + source + "."}}}
+		}
 	} else {
 		o.Report.Verdict = evidence.Unchecked
 		if len(o.Items) > 0 {
@@ -170,4 +175,24 @@ func (r *run) asked() []string {
 		}
 	}
 	return out
+}
+
+// mixed names a source of which the figures rest on more than one revision, or "" (L16).
+func mixed(figures []evidence.Figure, items []evidence.Item) string {
+	seen := map[string]string{}
+	for _, f := range figures {
+		for _, it := range items {
+			if it.ID != f.Evidence {
+				continue
+			}
+			for _, s := range it.Sources {
+				if before := seen[s.Source]; before != "" && s.Revision != "" && before != s.Revision {
+					return s.Source
+				} else if s.Revision != "" {
+					seen[s.Source] = s.Revision
+				}
+			}
+		}
+	}
+	return ""
 }

@@ -552,6 +552,24 @@ func TestResumeRunsWhatIsMissing(t *testing.T) {
 	}
 }
 
+// (L16) An answer whose figures mix two states of the data is blocked; one that rests on a single state is not.
+func TestAnAnswerThatMixesRevisionsIsBlocked(t *testing.T) {
+	for after, want := range map[string]evidence.Status{"r1": evidence.Answered, "r2": evidence.Blocked} {
+		s := newStage(t, `{"tool_calls":[{"id":"a","name":"look","arguments":{"n":41}}]}`, `{"tool_calls":[{"id":"b","name":"look","arguments":{"n":73}}]}`, `{"text":"It was 41, then 73."}`)
+		revision := "r1"
+		s.tools.add("look", tools.Spec{}, func(_ context.Context, in tools.Input) (tools.Result, error) {
+			var args struct{ N int64 }
+			_ = json.Unmarshal(in.Args, &args)
+			it := evidence.Item{Columns: []string{"n"}, Rows: [][]any{{args.N}}, RowCount: 1, Sources: []evidence.Source{{Source: "shop", Revision: revision}}}
+			revision = after
+			return tools.Result{Text: "1 row", Item: it}, nil
+		})
+		if o := s.run(t.Context()); o.Status != want || (want == evidence.Blocked) != strings.Contains(o.Text, "ask again") {
+			t.Errorf("then %s: %s %q", after, o.Status, o.Text)
+		}
+	}
+}
+
 // (L13) Ids that a provider repeats or leaves out are made unique.
 func TestIDsAreMadeUnique(t *testing.T) {
 	calls := unique([]model.Call{{ID: ""}, {ID: "a"}, {ID: "a"}}, []ledger.Step{{Calls: []ledger.Call{{Call: model.Call{ID: "a"}}}}})

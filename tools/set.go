@@ -7,12 +7,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // A Set is the tools of one run over the sources that it may use. Making one costs next to nothing.
 type Set struct {
 	sources sources
 	tools   []Tool
+
+	told   sync.Once
+	prompt string
 }
 
 // New makes the set of tools for these sources and adds more tools to it. A tool that has nothing to work on is not
@@ -103,8 +107,14 @@ func (s *Set) Revision() string {
 // manyTables is the number of tables past which the prompt names them only [L2].
 const manyTables = 13
 
-// Prompt tells a model what there is to ask: one line a table, and the names of the documents [L2].
+// Prompt tells a model what there is to ask: one line a table, the names of the documents, and the team's notes [L2]. It
+// stays as it was at the first call, for one run is one conversation.
 func (s *Set) Prompt() string {
+	s.told.Do(func() { s.prompt = s.schema() + s.sources.notes() })
+	return s.prompt
+}
+
+func (s *Set) schema() string {
 	var b strings.Builder
 	count := 0
 	for _, src := range s.sources {

@@ -26,9 +26,10 @@ func (s shielded) Query(ctx context.Context, sql string) (tables.Rows, error) {
 	return got, nil
 }
 
-// Catalog says nothing of the values of a column that is named as a secret.
+// Catalog says nothing of the values of a column that is named as a secret, and leaves the team's notes out.
 func (s shielded) Catalog() tables.Catalog {
 	c := s.Source.Catalog()
+	c.Documents = withoutNotes(c.Documents)
 	secret := func(c tables.Column) bool { return redact.Named(c.Name) }
 	if !slices.ContainsFunc(c.Tables, func(t tables.Table) bool { return slices.ContainsFunc(t.Columns, secret) }) {
 		return c

@@ -46,3 +46,25 @@ func TestNoToolGivesASecretAway(t *testing.T) {
 		t.Errorf("%v, %v", rows, err)
 	}
 }
+
+// The team's notes are told to the model, and cannot be searched or read as a source.
+func TestTheTeamsNotes(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"plumb.md": "Revenue is without tax. " + strings.Repeat("x", 9000) + "THE END", "other.md": "Hello.", "t.csv": "a\n1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := tables.Open(t.Context(), "shop", dir, tables.Options{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	set := New([]Source{files})
+	if p := set.Prompt(); !strings.Contains(p, "Revenue is without tax.") || strings.Contains(p, "THE END") || strings.Contains(p, "documents of shop: plumb.md") {
+		t.Errorf("prompt: %.300s", p)
+	}
+	if r, err := set.Call(t.Context(), "search_files", Input{Args: []byte(`{"pattern":"Revenue"}`)}); err != nil || strings.Contains(r.Item.Output, "without tax") {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
