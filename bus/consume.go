@@ -16,6 +16,9 @@ import (
 func consume[T any](ctx context.Context, b *Bus, c consumer, handle func(context.Context, T) error, key func(T) string) error {
 	cons, err := b.js.CreateOrUpdateConsumer(ctx, c.stream, jetstream.ConsumerConfig{
 		Durable: c.name, FilterSubject: c.filter, AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.patience, MaxAckPending: -1, MaxDeliver: -1})
+	if ctx.Err() != nil {
+		return nil // asked to end before it began
+	}
 	if err != nil {
 		return err
 	}

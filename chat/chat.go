@@ -76,15 +76,18 @@ type Event struct {
 	Key     string   `json:"key"` // the platform's own id of the event; repeated deliveries carry it again
 	Message *Message `json:"message,omitempty"`
 	Press   *Press   `json:"press,omitempty"`
+	Change  *Change  `json:"change,omitempty"`
 }
 
 // Conversation is where the event happened.
 func (e Event) Conversation() Conversation {
-	if e.Press != nil {
+	switch {
+	case e.Press != nil:
 		return e.Press.Conversation
-	}
-	if e.Message != nil {
+	case e.Message != nil:
 		return e.Message.Conversation
+	case e.Change != nil:
+		return e.Change.Conversation
 	}
 	return Conversation{}
 }
@@ -97,6 +100,15 @@ type Message struct {
 	Text         string       `json:"text"`
 	Addressed    bool         `json:"addressed"`       // mentions the bot, or is said to it alone
 	Opens        bool         `json:"opens,omitempty"` // is the first of its thread, so that the thread is the bot's
+	At           time.Time    `json:"at"`
+}
+
+// A Change is a message edited or taken back by whoever said it.
+type Change struct {
+	Conversation Conversation `json:"conversation"`
+	Message      string       `json:"message"` // the platform's id of it
+	Text         string       `json:"text,omitempty"`
+	Deleted      bool         `json:"deleted,omitempty"`
 	At           time.Time    `json:"at"`
 }
 

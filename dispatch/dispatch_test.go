@@ -259,6 +259,46 @@ func TestAWordDuringTheAnswer(t *testing.T) {
 	o.quiet()
 }
 
+// (S17) An edit is heard in place of what it replaces, before it was heard; after that, as a correction; and only then.
+func TestEdits(t *testing.T) {
+	o := newOffice(t, `{"expect":{"contains":["How many in all?"]},"text":"Twelve."}`, `{"expect":{"contains":["only the EU","reads now: How many refunds?"]},"text":"Seven."}`)
+	h := newHold(o.config.Model)
+	o.config.Model = h
+	o.open()
+	m := ask("C1", "UANN", "How many in all?")
+	o.publish(m)
+	<-h.arrived
+	d := New(o.config)
+	remark := follow(m, "UANN", "only Asia")
+	if _, err := d.Receive(t.Context(), remark); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []chat.Change{
+		{Conversation: m.Conversation, Message: remark.ID, Text: "only the EU", At: time.Now()},
+		{Conversation: m.Conversation, Message: m.ID, Text: "How many  in all?", At: time.Now()}, // nothing but a space
+		{Conversation: m.Conversation, Message: m.ID, Text: "How many refunds?", At: time.Now()},
+	} {
+		if err := d.change(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.release <- true
+	<-h.arrived
+	h.release <- true
+	if p := o.next(); p.Text != "Seven." {
+		t.Errorf("post %q", p.Text)
+	}
+	run := o.runs()[0]
+	whole, err := o.ledger.Run(t.Context(), run.ID)
+	if err != nil || len(whole.Record.Steering) != 2 {
+		t.Errorf("steering %+v, %v", whole.Record.Steering, err)
+	}
+	if err := d.change(t.Context(), chat.Change{Conversation: m.Conversation, Message: m.ID, Text: "And now?", At: time.Now()}); err != nil || len(o.runs()) != 1 {
+		t.Errorf("an edit after the answer makes %d runs, %v", len(o.runs()), err)
+	}
+	o.quiet()
+}
+
 // (S12, S13) A worker that lets its lease run out is replaced, and cannot write any more.
 func TestAnotherWorkerTakesOver(t *testing.T) {
 	o := newOffice(t, `{"text":"Hello."}`)

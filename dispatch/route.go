@@ -24,6 +24,8 @@ func (d *Dispatcher) event(ctx context.Context, e chat.Event) error {
 		return err
 	case e.Press != nil:
 		return d.press(ctx, *e.Press)
+	case e.Change != nil:
+		return d.change(ctx, *e.Change)
 	}
 	d.Log.Warn("an event without content is left alone", "key", e.Key)
 	return nil

@@ -32,6 +32,10 @@ type Ledger interface {
 	// message that is known already changes nothing: its receipt says Duplicate and what was decided then.
 	Receive(ctx context.Context, m chat.Message, decide func(Situation) Decision) (Receipt, error)
 
+	// Amend changes what somebody has said, or takes it back, if no run has heard it yet. The question of a run that has
+	// not begun, taken back, ends the run. What was heard stays as it was; the amendment tells.
+	Amend(ctx context.Context, c chat.Change) (Amended, error)
+
 	// Claim takes a run for a worker until ttl from now: one that waits, or one whose lease has run out. It raises the
 	// fence, counts the attempt, drains the inbox for the step to come and returns all that is needed to go on. The
 	// question itself is the first thing that step 1 hears. While results of calls are missing nothing is drained:
@@ -110,6 +114,23 @@ type Receipt struct {
 	Decision  Decision `json:"decision"`
 	Stopping  Stopping `json:"stopping,omitempty"` // of a Halt
 }
+
+// Amended says what an amendment met.
+type Amended struct {
+	Fate Fate
+	Was  chat.Message // before
+	Run  string       // that the message is for
+}
+
+// A Fate is what has become of a message before somebody changed it.
+type Fate string
+
+// It was changed or withdrawn before anybody heard it; a run has heard it; it is no message for a run, or over.
+const (
+	Unheard Fate = "unheard"
+	Heard   Fate = "heard"
+	Past    Fate = "past"
+)
 
 // Stopping says what a stop met.
 type Stopping string

@@ -26,6 +26,9 @@ var spoken = []string{"", "file_share", "thread_broadcast"}
 
 // hear publishes what an event says and tells whether the event is dealt with. One that is not comes again.
 func (a *Adapter) hear(ctx context.Context, e slackevents.EventsAPIEvent) bool {
+	if c, ok := a.changed(ctx, e); ok {
+		return a.publish(ctx, c)
+	}
 	s, ok := read(e)
 	if !ok || !a.minds(s) {
 		return true

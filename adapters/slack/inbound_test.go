@@ -66,8 +66,6 @@ func TestWhatIsHeard(t *testing.T) {
 		{"itself", event(fields{"user": "UBOT", "thread_ts": "1700000000.000001"}), nil},
 		{"join", event(fields{"subtype": "channel_join", "text": "<@UBOT> has joined"}), nil},
 		{"hidden", event(fields{"hidden": true, "text": "<@UBOT> hi"}), nil},
-		{"edit", fields{"type": "message", "subtype": "message_changed", "channel": "C1", "ts": "1.2", "hidden": true,
-			"message": event(fields{"text": "<@UBOT> hi"}), "previous_message": event(nil)}, nil},
 		{"nobody", event(fields{"user": nil, "text": "<@UBOT> hi"}), nil},
 	} {
 		before := len(s.published())
@@ -82,6 +80,50 @@ func TestWhatIsHeard(t *testing.T) {
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tc.name, diff)
+		}
+	}
+}
+
+// (S17) An author's edit and deletion become a change; what Slack merely calls a change does not.
+func TestChanges(t *testing.T) {
+	s := start(t)
+	before := fields{"type": "message", "user": "UANN", "text": "only Asia", "ts": "1700000100.000200", "thread_ts": "1700000000.000001"}
+	with := func(changes fields) fields {
+		m := fields{}
+		for k, v := range before {
+			m[k] = v
+		}
+		for k, v := range changes {
+			m[k] = v
+		}
+		return m
+	}
+	change := func(sub string, after, was fields) fields {
+		return fields{"type": "message", "subtype": sub, "channel": "C1", "channel_type": "channel", "ts": "1700000200.000300", "hidden": true, "message": after, "previous_message": was}
+	}
+	want := chat.Change{Conversation: reply("1700000000.000001").Conversation, Message: "1700000100.000200", At: time.Unix(1700000200, 300_000).UTC()}
+	edited, deleted := want, want
+	edited.Text, deleted.Deleted = "only the EU", true
+	for _, tc := range []struct {
+		name string
+		in   fields
+		want *chat.Change
+	}{
+		{"edited", change("message_changed", with(fields{"text": "only the EU"}), before), &edited},
+		{"deleted", change("message_deleted", nil, before), &deleted},
+		{"unfolded", change("message_changed", with(fields{"attachments": []any{fields{"title": "x"}}}), before), nil},
+		{"our own", change("message_changed", with(fields{"user": "UBOT", "text": "x"}), with(fields{"user": "UBOT"})), nil},
+		{"another bot's", change("message_changed", with(fields{"bot_id": "B2", "text": "x"}), with(fields{"bot_id": "B2"})), nil},
+	} {
+		before := len(s.published())
+		id := s.Event(tc.in)
+		s.Wait("the acknowledgement of "+tc.name, func() bool { return s.Acked(id) })
+		var got *chat.Change
+		if events := s.published(); len(events) > before {
+			got = events[before].Change
+		}
+		if d := cmp.Diff(tc.want, got); d != "" {
+			t.Errorf("%s (-want +got)\n%s", tc.name, d)
 		}
 	}
 }

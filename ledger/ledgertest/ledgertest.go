@@ -18,7 +18,7 @@ import (
 
 // Run checks a ledger. Each test opens one that is empty; closing it is up to open.
 func Run(t *testing.T, open func(t *testing.T) ledger.Ledger) {
-	for _, group := range [][]test{messages, claims, work, endings, stops, deliveries} {
+	for _, group := range [][]test{messages, claims, work, endings, stops, changes, deliveries} {
 		for _, tc := range group {
 			t.Run(tc.name, func(t *testing.T) { tc.run(bench{t, open(t)}) })
 		}

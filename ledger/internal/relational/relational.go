@@ -82,6 +82,8 @@ func marshal(v any) string {
 	return string(b)
 }
 
+func unmarshal(text string, v any) error { return json.Unmarshal([]byte(text), v) }
+
 // into makes Each of a statement whose one column is JSON.
 func into(v any) func(Row) error {
 	return func(r Row) error {
@@ -89,7 +91,7 @@ func into(v any) func(Row) error {
 		if err := r.Scan(&text); err != nil {
 			return err
 		}
-		return json.Unmarshal([]byte(text), v)
+		return unmarshal(text, v)
 	}
 }
 
