@@ -156,6 +156,10 @@ func (a *Adapter) hear(event any) {
 	switch e := event.(type) {
 	case *discordgo.MessageCreate:
 		a.heard(e.Message)
+	case *discordgo.MessageUpdate:
+		a.edited(e.Message)
+	case *discordgo.MessageDelete:
+		a.deleted(e.Message)
 	case *discordgo.InteractionCreate:
 		a.interacted(e.Interaction)
 	case *discordgo.MessageReactionAdd:

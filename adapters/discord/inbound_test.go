@@ -225,3 +225,31 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+// (S17) An author's edit and a deletion become a change; what Discord updates by itself does not.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	conv := b.asked()
+	id := b.d.Says(conv.Thread, ann, "only Asia")
+	b.event()
+	update := func(changes map[string]any) map[string]any {
+		m := map[string]any{"id": id, "channel_id": conv.Thread, "guild_id": discordtest.Guild, "author": map[string]any{"id": ann, "username": "ann"}, "content": "only the EU", "edited_timestamp": "2026-11-30T20:00:00Z"}
+		for k, v := range changes {
+			m[k] = v
+		}
+		return m
+	}
+	b.d.Dispatch("MESSAGE_UPDATE", update(map[string]any{"edited_timestamp": nil})) // a link was unfolded
+	b.d.Dispatch("MESSAGE_UPDATE", update(map[string]any{"author": map[string]any{"id": "7", "username": "x", "bot": true}}))
+	b.d.Dispatch("MESSAGE_UPDATE", update(nil))
+	at := time.Date(2026, 11, 30, 20, 0, 0, 0, time.UTC)
+	if d := cmp.Diff(&chat.Change{Conversation: conv, Message: id, Text: "only the EU", At: at}, b.event().Change); d != "" {
+		t.Error(d)
+	}
+	b.d.Dispatch("MESSAGE_DELETE", map[string]any{"id": conv.Thread, "channel_id": general, "guild_id": discordtest.Guild})
+	if c := b.event().Change; c == nil || !c.Deleted || c.Message != conv.Thread || c.Conversation != conv {
+		t.Errorf("got %+v, want the deletion of the question", c)
+	}
+	b.quiet()
+}

@@ -15,7 +15,9 @@ func (l *Ledger) Amend(ctx context.Context, c chat.Change) (ledger.Amended, erro
 	var state, kind string
 	at := c.Conversation
 	var first Batch
-	first.exec(`SELECT key FROM conversations WHERE key = $1 {for update}`, at.Key())
+	first.exec(`SELECT key FROM conversations WHERE key =
+		(SELECT conversation FROM inbox WHERE platform = $1 AND team = $2 AND channel = $3 AND message = $4) {for update}`,
+		at.Platform, at.Team, at.Channel, c.Message)
 	first.query(func(r Row) error {
 		var body string
 		if err := r.Scan(&state, &kind, &amended.Run, &body); err != nil || body == "" {
