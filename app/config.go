@@ -31,6 +31,8 @@ type Config struct {
 	Budgets map[string]Budget `yaml:"budgets"`
 	Limits  Limits            `yaml:"limits"`
 
+	oneQuestion bool // the process answers one question and ends
+
 	file string    // for messages
 	tree *ast.File // for the places of what is wrong; nil without a file
 }

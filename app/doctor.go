@@ -13,6 +13,7 @@ import (
 	"plumb/adapters/slack"
 	"plumb/bus"
 	"plumb/model"
+	"plumb/tools/python"
 	"plumb/tools/tables"
 )
 
@@ -64,6 +65,12 @@ func (c Config) checks(log *slog.Logger) []check {
 			return discord.Check(ctx, discord.Config{Token: d.Token, APIURL: d.APIURL})
 		}})
 	}
+	out = append(out, check{"run_python", func(context.Context) (string, error) {
+		if _, err := os.Stat(python.File(os.Getenv)); err != nil {
+			return "not offered: " + python.ErrNoInterpreter.Error(), nil // a choice, and no fault
+		}
+		return "the interpreter is at " + python.File(os.Getenv), nil
+	}})
 	return append(out, check{"access", c.lookAtAccess})
 }
 

@@ -13,14 +13,16 @@ import (
 	"plumb/access"
 	"plumb/loop"
 	"plumb/tools"
+	"plumb/tools/python"
 	"plumb/tools/tables"
 )
 
 // workshop holds the sources, open.
 type workshop struct {
-	log   *slog.Logger
-	temp  string
-	files []*tables.Files
+	log    *slog.Logger
+	temp   string
+	files  []*tables.Files
+	python *python.Pool // nil where there is no interpreter
 
 	mu     sync.Mutex
 	looked time.Time // when the folders were last looked through for changes
@@ -46,10 +48,36 @@ func openWorkshop(ctx context.Context, c Config, log *slog.Logger) (*workshop, e
 		}
 		w.files = append(w.files, f)
 	}
-	return w, nil
+	return w, w.openPython(ctx, c)
+}
+
+// openPython makes run_python possible, if the interpreter's file is there. A question at the terminal loads it only when
+// it is needed; the bot compiles it in the background. The pool outlives ctx: runs may still use it while they drain.
+func (w *workshop) openPython(ctx context.Context, c Config) error {
+	pool, err := python.Open(context.WithoutCancel(ctx), python.Options{File: python.File(os.Getenv), Cache: c.pythonCache(), OnDemand: c.oneQuestion, Log: w.log})
+	if errors.Is(err, python.ErrNoInterpreter) {
+		w.log.Info("run_python is not offered", "why", err)
+		return nil
+	}
+	if err != nil {
+		return errors.Join(err, w.close())
+	}
+	w.python = pool
+	return nil
+}
+
+// pythonCache is where the compiled interpreter is kept for the next start.
+func (c Config) pythonCache() string {
+	if dir, err := os.UserCacheDir(); err == nil && c.oneQuestion {
+		return filepath.Join(dir, "plumb", "python")
+	}
+	return filepath.Join(c.DataDir, "python")
 }
 
 func (w *workshop) close() error {
+	if w.python != nil {
+		w.python.Close()
+	}
 	for _, f := range w.files {
 		f.Close()
 	}
@@ -67,7 +95,11 @@ func (w *workshop) set(may func(source string) bool) *tools.Set {
 			sources = append(sources, f)
 		}
 	}
-	return tools.New(sources)
+	var more []tools.Tool
+	if w.python != nil {
+		more = append(more, tools.RunPython(w.python, sources))
+	}
+	return tools.New(sources, more...)
 }
 
 // freshness is how long the sources may have changed without a look.
@@ -139,7 +171,7 @@ func withWorkshop(ctx context.Context, c Config, log *slog.Logger, f func(*works
 		return err
 	}
 	defer os.RemoveAll(temp)
-	c.DataDir = temp
+	c.DataDir, c.oneQuestion = temp, true
 	w, err := openWorkshop(ctx, c, log)
 	if err != nil {
 		return err

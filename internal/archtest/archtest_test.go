@@ -121,6 +121,7 @@ var sdks = map[string][]string{
 	"github.com/nats-io/":        {"bus"},
 	"github.com/jackc/pgx":       {"ledger", "internal/pgtest", "bench"},
 	"github.com/duckdb/":         {"tools/tables", "bench"},
+	"github.com/tetratelabs/":    {"tools/python"},
 	"github.com/openai/":         {"model"},
 	"github.com/anthropics/":     {"model"},
 	"modernc.org/sqlite":         {"ledger", "bench"},
