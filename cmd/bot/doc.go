@@ -29,7 +29,8 @@ chat/chattest and model/modeltest.
     runs inside this process and opens no port.
   - access says which sources a place may use, steering what a message means to a run under way. Both are pure.
   - tools is the fixed set that a model may call, a file a tool. Under it, tools/tables loads files into DuckDB and guards
-    its SQL, tools/documents searches and reads texts.
+    its SQL, tools/documents searches and reads texts, tools/python keeps interpreters that can reach nothing, and
+    tools/redact takes secrets out of whatever is read.
   - loop is the bounded loop; budget.go says what ends it, ending.go how it ends, transcript.go what the model reads.
   - verify finds the figures of an answer and says of each where it comes from.
   - dispatch routes, claims, keeps leases, hands posts on and finds what got stuck.
