@@ -1,6 +1,8 @@
 package ledgertest
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"plumb/chat"
@@ -12,6 +14,7 @@ var deliveries = []test{
 	{"a run is delivered when its last post is", finalPost},
 	{"a post that cannot be delivered is not tried for ever", undeliverable},
 	{"posts come out oldest first, and no more than asked for", oldest},
+	{"a call that is cut short leaves the ledger as it was, and usable", cutShort},
 	{"a closed ledger says so", closed},
 }
 
@@ -93,6 +96,32 @@ func oldest(b bench) {
 	}
 }
 
+// cutShort ends calls somewhere in the middle of what they do. Each message is then there whole or not at all.
+func cutShort(b bench) {
+	b.ask("r")
+	const n = 40
+	decided := 0
+	for i := range n {
+		ctx, cancel := context.WithTimeout(b.Context(), time.Duration(i)*50*time.Microsecond)
+		decide := says(ledger.Decision{Kind: ledger.Steer, Run: "r", Posts: []chat.Post{{Text: "taken"}}})
+		if _, err := b.ledger.Receive(ctx, message("r", fmt.Sprint(i), bob, "x"), decide); err == nil {
+			decided++
+		}
+		cancel()
+	}
+	again := 0
+	for i := range n {
+		if !b.receive(message("r", fmt.Sprint(i), bob, "x"), says(ledger.Decision{Kind: ledger.Ignore})).Duplicate {
+			again++
+		}
+	}
+	if kept := n - again; kept < decided {
+		b.Errorf("%d messages were taken, %d are known", decided, kept)
+	}
+	b.is("heard", len(b.claim("r", long).Steps[0].Heard), 1+n-again)
+	b.is("posts", b.listed(0), n-again)
+}
+
 func closed(b bench) {
 	if err := b.ledger.Ping(b.Context()); err != nil {
 		b.Errorf("Ping: %v", err)
@@ -102,5 +131,8 @@ func closed(b bench) {
 	}
 	if err := b.ledger.Ping(b.Context()); err == nil {
 		b.Error("a closed ledger answers")
+	}
+	if _, err := b.ledger.Receive(b.Context(), message("t", "1", ann, "x"), starts("r")); err == nil {
+		b.Error("a closed ledger takes a message")
 	}
 }

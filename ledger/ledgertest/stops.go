@@ -1,6 +1,8 @@
 package ledgertest
 
 import (
+	"fmt"
+	"sync"
 	"time"
 
 	"plumb/chat"
@@ -16,6 +18,7 @@ var stops = []test{
 	{"a stop of a run handed back ends it", stopReleased},
 	{"(S10) a second stop changes nothing", stopTwice},
 	{"(S10) after a stop the next message starts a run", stopNext},
+	{"(S15) a remark that races with a stop is cancelled with the run or starts another", stopRace},
 	{"a stop as a message does the same", halts},
 	{"there is nothing to stop in a run that is over", stopOver},
 }
@@ -116,6 +119,35 @@ func stopNext(b bench) {
 	e := ledger.Ending{Record: evidence.Record{Status: evidence.Stopped}, Unheard: true, Next: "next"}
 	b.is("a linked run", b.finish(h.Lease, e), true)
 	b.is("question", b.claim("next", long).Run.Question, m)
+}
+
+// stopRace lets a remark and a stop of a waiting run meet. Whichever comes first, no remark waits for a run that is over.
+func stopRace(b bench) {
+	for i := range 20 {
+		run := fmt.Sprintf("r%d", i)
+		b.ask(run)
+		var decision ledger.Decision
+		var both sync.WaitGroup
+		both.Go(func() {
+			r, err := b.ledger.Receive(b.Context(), message(run, run+"-remark", bob, "only EU"), routes("fresh-"+run))
+			if err != nil {
+				b.Errorf("Receive: %v", err)
+			}
+			decision = r.Decision
+		})
+		both.Go(func() {
+			if _, err := b.ledger.Stop(b.Context(), run, ann, nil); err != nil {
+				b.Errorf("Stop: %v", err)
+			}
+		})
+		both.Wait()
+		if decision.Run != run {
+			b.is("heard by another run", texts(b.claim(decision.Run, long).Steps[0].Heard), []string{"only EU"})
+			continue
+		}
+		b.is("steering", b.run(run).Record.Steering, []evidence.Steer{
+			{ID: run + "-remark", Who: "U2", Text: "only EU", Outcome: evidence.WasStopped}})
+	}
 }
 
 func halts(b bench) {

@@ -27,6 +27,9 @@ var migrations embed.FS
 // readers is how many may read while another writes.
 const readers = 4
 
+// tries is how often the tables are brought up to date before an error is one.
+const tries = 3
+
 // Open opens the ledger in the file at path, and makes or brings up to date what is not there. The file's folder is
 // made too, for nobody else to read.
 func Open(ctx context.Context, path string) (ledger.Ledger, error) {
@@ -91,7 +94,13 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.Up(ctx)
+	// Another process may make the tables between goose's look and its deed, which then fails and changes nothing. The
+	// next look finds them made.
+	for range tries {
+		if _, err = p.Up(ctx); err == nil {
+			break
+		}
+	}
 	return err
 }
 
@@ -244,11 +253,13 @@ func (d *database) Close() error {
 }
 
 func (d *database) close() error {
-	d.turn <- struct{}{} // never given back: nobody writes after this
+	d.turn <- struct{}{}
+	defer func() { <-d.turn }() // who writes after this is told that the connection is closed
 	var errs []error
 	for _, s := range d.prepared {
 		errs = append(errs, s.Close())
 	}
+	clear(d.prepared)
 	if d.writer != nil {
 		errs = append(errs, d.writer.Close())
 	}
