@@ -132,16 +132,16 @@ func (d *database) transact(ctx context.Context, do func() error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := d.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return err
+	err := d.exec(ctx, "BEGIN IMMEDIATE")
+	if err == nil {
+		err = do()
 	}
-	err := do()
 	if err == nil {
 		err = d.exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		// A commit that was cut short may have happened all the same: then there is nothing to roll back, and the
-		// error of that is of no interest.
+		// A begin or a commit that was cut short may have happened all the same, so there may be something to roll back
+		// after the one and nothing after the other; the error of that is of no interest.
 		_ = d.exec(context.WithoutCancel(ctx), "ROLLBACK")
 	}
 	return err
