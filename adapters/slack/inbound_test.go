@@ -202,7 +202,7 @@ func TestOrder(t *testing.T) {
 	for i := range 30 {
 		if i == 15 {
 			s.Disconnect()
-			s.Wait("the bot to hang up", func() bool { return !s.Connected() })
+			s.Wait("the bot to hang up", func() bool { return s.HungUp() == 1 })
 		}
 		text := fmt.Sprintf("message %d", i)
 		want = append(want, text)

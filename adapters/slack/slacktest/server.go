@@ -69,6 +69,7 @@ type Server struct {
 	faults   map[string][]Fault
 	unknown  []string // kinds of blocks that are refused
 	links    []*link
+	ended    int // links that are gone
 	sent     map[string]*envelope
 }
 

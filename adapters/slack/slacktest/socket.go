@@ -66,6 +66,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	_ = conn.Close()
 	s.mu.Lock()
 	s.links = slices.DeleteFunc(s.links, func(x *link) bool { return x == l })
+	s.ended++
 	s.announce()
 	s.mu.Unlock()
 }
@@ -87,6 +88,14 @@ func (s *Server) Connected() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.links) > 0
+}
+
+// HungUp counts the sockets that were open and are no more. The bot may have the next one open by the time that one
+// looks, so a gap between two of them is nothing to wait for.
+func (s *Server) HungUp() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // Drop cuts the sockets without a word.
