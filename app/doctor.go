@@ -13,6 +13,7 @@ import (
 	"plumb/adapters/slack"
 	"plumb/bus"
 	"plumb/model"
+	"plumb/tools/ops"
 	"plumb/tools/python"
 	"plumb/tools/tables"
 )
@@ -141,6 +142,13 @@ func (m *Model) look(ctx context.Context) (string, error) {
 
 func (s Source) look(log *slog.Logger) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
+		if s.Kind == "prometheus" {
+			p, err := ops.OpenPrometheus(s.Name, s.URL, nil)
+			if err != nil {
+				return "", err
+			}
+			return p.Check(ctx)
+		}
 		if s.Kind != "files" {
 			return "", fmt.Errorf("sources of kind %s cannot be read by this version; its questions are answered without it", s.Kind)
 		}

@@ -13,16 +13,18 @@ import (
 	"plumb/access"
 	"plumb/loop"
 	"plumb/tools"
+	"plumb/tools/ops"
 	"plumb/tools/python"
 	"plumb/tools/tables"
 )
 
 // workshop holds the sources, open.
 type workshop struct {
-	log    *slog.Logger
-	temp   string
-	files  []*tables.Files
-	python *python.Pool // nil where there is no interpreter
+	log     *slog.Logger
+	temp    string
+	files   []*tables.Files
+	metrics []*ops.Prometheus
+	python  *python.Pool // nil where there is no interpreter
 
 	mu     sync.Mutex
 	looked time.Time // when the folders were last looked through for changes
@@ -38,17 +40,32 @@ func openWorkshop(ctx context.Context, c Config, log *slog.Logger) (*workshop, e
 		return nil, fmt.Errorf("data_dir cannot be written: %w", err)
 	}
 	for _, s := range c.Sources {
-		if s.Kind != "files" {
-			log.Warn("a source is left out: this version reads files only", "source", s.Name, "kind", s.Kind)
-			continue
-		}
-		f, err := tables.Open(ctx, s.Name, s.Path, tables.Options{Temp: w.temp, Log: log})
-		if err != nil {
+		if err := w.open(ctx, s); err != nil {
 			return nil, errors.Join(fmt.Errorf("the source %s: %w", s.Name, err), w.close())
 		}
-		w.files = append(w.files, f)
 	}
 	return w, w.openPython(ctx, c)
+}
+
+// open opens one source.
+func (w *workshop) open(ctx context.Context, s Source) error {
+	switch s.Kind {
+	case "files":
+		f, err := tables.Open(ctx, s.Name, s.Path, tables.Options{Temp: w.temp, Log: w.log})
+		if err != nil {
+			return err
+		}
+		w.files = append(w.files, f)
+	case "prometheus":
+		p, err := ops.OpenPrometheus(s.Name, s.URL, nil)
+		if err != nil {
+			return err
+		}
+		w.metrics = append(w.metrics, p)
+	default:
+		w.log.Warn("a source is left out: this version cannot read its kind", "source", s.Name, "kind", s.Kind)
+	}
+	return nil
 }
 
 // openPython makes run_python possible, if the interpreter's file is there. A question at the terminal loads it only when
@@ -96,7 +113,16 @@ func (w *workshop) set(may func(source string) bool) *tools.Set {
 		}
 	}
 	var more []tools.Tool
-	if w.python != nil {
+	var metrics []tools.Metrics
+	for _, p := range w.metrics {
+		if may(p.Name()) {
+			metrics = append(metrics, p)
+		}
+	}
+	if len(metrics) > 0 {
+		more = append(more, tools.QueryMetrics(metrics))
+	}
+	if w.python != nil && len(sources) > 0 {
 		more = append(more, tools.RunPython(w.python, sources))
 	}
 	return tools.New(sources, more...)

@@ -26,10 +26,9 @@ func New(given []Source, more ...Tool) *Set {
 	for _, src := range given {
 		s.sources = append(s.sources, shielded{src})
 	}
-	if len(given) == 0 {
-		return s
+	if len(given) > 0 {
+		s.tools = append(s.tools, listSources{s.sources})
 	}
-	s.tools = append(s.tools, listSources{s.sources})
 	if with := s.sources.with(hasTables); len(with) > 0 {
 		s.tools = append(s.tools, inspectTable{with}, runSQL{with})
 	}
@@ -139,6 +138,12 @@ func (s *Set) schema() string {
 		}
 		if len(c.Tables)+len(c.Documents) == 0 {
 			fmt.Fprintf(&b, "%s: empty, nothing in it could be loaded\n", c.Name)
+		}
+	}
+	for _, t := range s.tools {
+		// A tool over sources that have no tables tells of them itself.
+		if other, ok := t.(interface{ About() string }); ok {
+			b.WriteString(other.About())
 		}
 	}
 	if count > manyTables {

@@ -1,10 +1,13 @@
 package tools
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plumb/tools/tables"
 )
@@ -66,5 +69,27 @@ func TestTheTeamsNotes(t *testing.T) {
 	}
 	if r, err := set.Call(t.Context(), "search_files", Input{Args: []byte(`{"pattern":"Revenue"}`)}); err != nil || strings.Contains(r.Item.Output, "without tax") {
 		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// mute is a source of metrics that is never asked.
+type mute struct{}
+
+func (mute) Name() string { return "prod" }
+func (mute) Query(context.Context, string, time.Time) (Readings, error) {
+	return Readings{}, errors.New("not asked")
+}
+func (mute) QueryRange(context.Context, string, Span) (Readings, error) {
+	return Readings{}, errors.New("not asked")
+}
+
+// A channel that may see metrics and nothing else has the tool for them, is told of them, and is offered no other.
+func TestMetricsAlone(t *testing.T) {
+	set := New(nil, QueryMetrics([]Metrics{mute{}}))
+	if specs := set.Specs(); len(specs) != 1 || specs[0].Name != "query_metrics" || !strings.Contains(set.Prompt(), "prod") {
+		t.Errorf("%d tools, prompt %q", len(specs), set.Prompt())
+	}
+	if none := New(nil); len(none.Specs()) != 0 || none.Prompt() != "" {
+		t.Errorf("(L3) without a source there are %d tools and the prompt %q", len(none.Specs()), none.Prompt())
 	}
 }

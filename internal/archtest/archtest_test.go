@@ -116,18 +116,20 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 
 // sdks are libraries whose types stay in the folder that speaks to them.
 var sdks = map[string][]string{
-	"github.com/slack-go/":       {"adapters/slack"},
-	"github.com/bwmarrin/":       {"adapters/discord"},
-	"github.com/nats-io/":        {"bus"},
-	"github.com/jackc/pgx":       {"ledger", "internal/pgtest", "bench"},
-	"github.com/duckdb/":         {"tools/tables", "bench"},
-	"github.com/tetratelabs/":    {"tools/python"},
-	"github.com/openai/":         {"model"},
-	"github.com/anthropics/":     {"model"},
-	"modernc.org/sqlite":         {"ledger", "bench"},
-	"github.com/pressly/goose":   {"ledger"},
-	"github.com/goccy/go-yaml":   {"app"},
-	"github.com/alecthomas/kong": {"app/command"},
+	"github.com/slack-go/":                    {"adapters/slack"},
+	"github.com/bwmarrin/":                    {"adapters/discord"},
+	"github.com/nats-io/":                     {"bus"},
+	"github.com/jackc/pgx":                    {"ledger", "internal/pgtest", "bench"},
+	"github.com/duckdb/":                      {"tools/tables", "bench"},
+	"github.com/tetratelabs/":                 {"tools/python"},
+	"github.com/prometheus/client_golang/api": {"tools/ops"},
+	"github.com/prometheus/common":            {"tools/ops"},
+	"github.com/openai/":                      {"model"},
+	"github.com/anthropics/":                  {"model"},
+	"modernc.org/sqlite":                      {"ledger", "bench"},
+	"github.com/pressly/goose":                {"ledger"},
+	"github.com/goccy/go-yaml":                {"app"},
+	"github.com/alecthomas/kong":              {"app/command"},
 }
 
 func TestLibrariesStayInTheirFolders(t *testing.T) {
